@@ -162,6 +162,7 @@ class Demands:
                 "delete_unreachable=True",
                 "without it, what stood on the lost cluster cannot be dropped",
             )
+        # A kubeconfig that is unknown in a preview is judged in the update.
         if self.lost and not settings.names_no_cluster and "kubeconfig" not in settings.unknown:
             yield self._problem(
                 _REACHES, "kubeconfig=fleet_components.NO_CLUSTER, as long as the member is lost"
@@ -265,6 +266,7 @@ def demands_of(plan: FleetPlan, member: Member) -> Demands:
     """Return the demands of a plan on the provider of a member."""
     known = plan.past.members.get(member.name)
     found = (subject.deliveries.get(member.name) for subject in plan.subjects)
+    # A report writes nothing, and so demands nothing of a provider.
     modes = {delivery.mode for delivery in found if delivery and not delivery.mode.reports}
     return Demands(
         member=member.name,

@@ -169,8 +169,8 @@ class _Given:
                         "write it out",
                     )
                 )
+        # ``make`` is not called if there are problems, such as a kind that is no text.
         return cls(
-            # Not called if there are problems, such as a kind that is no text.
             make=lambda: pulumi.CustomResource(type_token(data), name, data), problems=problems
         )
 

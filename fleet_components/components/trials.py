@@ -71,6 +71,7 @@ class FormTrials:
         Raises:
             RefusedError: an API server refuses a new form.
         """
+        # For ``gone``, which asks the members after a failure.
         self._kubeconfigs |= kubeconfigs
         # Coroutines, which ``gather`` starts together.
         asked = []

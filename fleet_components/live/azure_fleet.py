@@ -283,6 +283,7 @@ class ResourceApi:
             refusal = _refusal(answer, self.token) if answer is not None else refusal
             if answer is not None and answer.status not in _AGAIN:
                 break
+            # The pause that Azure asks for, but no less than the own one.
             wait = max(answer.pause or 0.0 if answer is not None else 0.0, pause)
             if number + 1 == _TRIES or time.monotonic() + wait >= self.budget.deadline:
                 break

@@ -122,6 +122,7 @@ class RecordingMonitor(MockMonitor):
             answer = super().RegisterResource(request)  # type: ignore[no-untyped-call]
         finally:
             self._note_loop()
+        # Only now, so that a resource that failed hands nothing down.
         self._lineage.enter(urn, request, previous)
         outputs = _wire(answer.object)
         self.answers[urn] = (answer.id, outputs)

@@ -184,6 +184,7 @@ class PlannedPlacement:
         delivery = self._decided.deliveries.get(str(member))
         return _shown(
             data
+            # None for a member that does not have it.
             for data in (delivery.written if delivery else ())
             if kind in ("", data.get("kind"))
         )

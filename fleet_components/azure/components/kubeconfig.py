@@ -264,6 +264,7 @@ def roles_reached(
     """
     if not assignments or not minutes:
         return []
+    # Times of creation, because roles that are old enough have reached.
     created = [assignment.created_on for assignment in assignments]
     props = {"roles": list(roles), "created": created, "minutes": minutes, "kubeconfig": kubeconfig}
     return [RolesReach(name, props, opts)]

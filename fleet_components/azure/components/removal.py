@@ -55,6 +55,7 @@ class Thing:
 
     def __str__(self) -> str:
         where = f" of subscription {self.subscription}" if self.subscription else ""
+        # A later version may have recorded a kind that is not known here.
         return _WORDS.get(self.kind, f"the {self.kind} {{}}").format(self.name, where)
 
     @property

@@ -227,4 +227,5 @@ def _login() -> Mapping[str, Any]:
     found |= {field: config.get(camel(field)) for field in _PLAIN}
     found |= {field: config.get_bool(camel(field)) for field in _FLAGS}
     found["auxiliary_tenant_ids"] = config.get_object("auxiliaryTenantIds")
+    # What is not configured is left to environment variables and the Azure CLI.
     return {field: value for field, value in found.items() if value is not None}

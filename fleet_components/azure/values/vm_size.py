@@ -179,6 +179,7 @@ def parse_sizes(text: str, file: str) -> SizeTable:
     ]
     if problems:
         raise FleetError(problems)
+    # Keys in lower case, since ``find`` takes any.
     return SizeTable(
         {row[0].lower(): row for _, row in rows}, tuple(header[len(_COLUMNS) :]), notes
     )

@@ -401,8 +401,8 @@ def _stale(folder: Path, memory: Mapping[str, str], parts: Mapping[str, Object])
     subjects = files_below(folder / MEMORY, ".json")
     members = sorted((folder / MEMORY / MEMBERS).glob("*.yaml"))
     found = (path.relative_to(folder).as_posix() for path in (*subjects, *members))
+    # The inventory lies in the same folder, and is no subject.
     return [
-        # The inventory lies in the same folder, and is no subject.
         path for path in found if path not in memory and path not in parts and path != INVENTORY
     ]
 

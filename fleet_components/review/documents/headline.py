@@ -50,6 +50,7 @@ def _what_happens(document: PlanDocument) -> str:
     # What the base changes as well is not the doing of what is planned.
     subjects = [subject for subject in document.subjects if not subject.pending]
     due = " but what is due already" if len(subjects) < len(document.subjects) else ""
+    # ``CONDITIONS`` are being unfulfilled and being held, in this order.
     failing, held = (
         [subject for subject in subjects if what not in subject.as_before] for what in CONDITIONS
     )
@@ -323,6 +324,7 @@ def _updated(subjects: Iterable[SubjectDocument]) -> Iterator[str]:
             by_words[_novelty(subject)].append(subject)
     for words, found in by_words.items():
         clusters = {name for data in found for name in _written(data)}
+        # Waves of members that join do not count.
         rows = ([row for row in data.clusters if row.change == "updated"] for data in found)
         waves = max(len({row.wave for row in moved}) for moved in rows)
         get = "gets" if len(clusters) == 1 else "get"
