@@ -137,6 +137,7 @@ def chosen(text: str, settings: Mapping[str, Any]) -> str:
         return text
     config = read_yaml(text)
     current = context or str(config.get("current-context") or "")
+    # As in client-go, ``cluster`` overrides the cluster of the context in force.
     contexts = [
         (
             {**each, "context": {**each["context"], "cluster": cluster}}

@@ -210,7 +210,7 @@ def held_objects(hub: Connection, system: str, subjects: Collection[ObjectKey]) 
         )
         objects.setdefault(member, []).extend(found)
     return HeldObjects(
-        # Each object once: a Work with several labels is listed for each of them.
+        # Each object once, in the order of the Works.
         {name: tuple(dict.fromkeys(found)) for name, found in objects.items()},
         held=all(map(marks.held, works)),
         let_go=not any(_is_applied(work) for work in works),

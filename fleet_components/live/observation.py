@@ -205,6 +205,7 @@ def _ask(kubeconfig: str, timeout: float) -> AskedMember:
     try:
         with getter(kubeconfig, timeout) as cluster:
             return AskedMember(
+                # First, since the first answer sets ``date``.
                 cluster.within(lambda: _facts(cluster)),
                 "" if cluster.date else _NO_TIME,
                 cluster.date,

@@ -68,6 +68,7 @@ def usage_of(nodes: Iterable[Nodes], observed: Observation) -> Usage:
     """Return total and allocatable CPU and memory of the nodes, and the available amounts as
     observed.
     """
+    # May be an iterator, and is read several times.
     nodes = tuple(nodes)
     return Usage(
         capacity={

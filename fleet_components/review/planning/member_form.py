@@ -16,6 +16,7 @@ from fleet_components.review.planning.selection import SPEC_PROVIDER, SPEC_REGIO
 
 # Quantities are compared in units of 1e-9, the smallest suffix "n" of Kubernetes.
 _NANO = 10**9
+# A sign, and a digit somewhere; ``is_step`` also requires a quantity.
 _STEP = re.compile(r"[+-].*[0-9].*")
 _SHARE = re.compile(r"[+-][0-9]+%")
 _FORMS_OF_FIELDS = {
