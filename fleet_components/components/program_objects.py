@@ -43,9 +43,8 @@ def objects_of(make: Callable[[], Any]) -> tuple[Manifest, ...]:
 
     Pass them to a fleet as ``FleetArgs(objects=...)``, or to :func:`source_of`. Resources of the
     function may refer to each other; of components, the resources in them count. An object without
-    a name gets that of its resource, without
-    a random suffix: it needs the same name on all clusters. ``depends_on`` among them has no
-    effect: a fleet has its own order.
+    a name gets that of its resource, without a random suffix: it needs the same name on all
+    clusters. ``depends_on`` among them has no effect: a fleet has its own order.
 
     Args:
         make: makes the resources; its return value is ignored.

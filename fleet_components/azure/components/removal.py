@@ -2,9 +2,8 @@
 is confirmed.
 
 What stands is read from the state, so a refusal comes before anything is registered, in previews
-and updates alike. The
-records are read, not the resources of Azure: a record tells which fleet of the stack a resource
-belongs to. It is made before its resource, and deleted after it.
+and updates alike. The records are read, not the resources of Azure: a record says which fleet of
+the stack a resource belongs to. It is made before its resource, and deleted after it.
 """
 
 from __future__ import annotations

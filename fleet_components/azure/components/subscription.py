@@ -55,7 +55,7 @@ _FLAGS = (
 _WORKS_IN: WeakKeyDictionary[pulumi.ProviderResource, pulumi.Output[str | None]] = (
     WeakKeyDictionary()
 )
-"""The subscription of each provider that was made here or asked."""
+"""The subscription of each provider that was declared here or queried."""
 
 
 def azure_provider(resource: pulumi.Resource) -> pulumi.ProviderResource | None:

@@ -1,10 +1,10 @@
 """Derives from declared node pools what KubeFleet's Azure property provider would report of the
 cluster.
 
-Source: ``pkg/propertyprovider/azure`` of KubeFleet v0.3.1. It reads nodes, this reads declarations,
-so amounts are
-nominal: a real node reports a few percent less memory than its VM size has. Its prices are the list
-prices of the day, these are those of the size table. Both use on-demand prices for spot nodes.
+Source: ``pkg/propertyprovider/azure`` of KubeFleet v0.3.1. It reads nodes, this module reads
+declarations, so amounts are nominal: a real node reports a few percent less memory than its VM size
+has. The provider uses the list prices of the day, this module those of the size table. Both use
+on-demand prices for spot nodes.
 """
 
 from __future__ import annotations
