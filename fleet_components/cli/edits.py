@@ -58,6 +58,7 @@ def end(
         sys.stdout.write(printed(blocks))
     options.say_refused(document, shown=True)
     options.say_old(document)
+    # Also if the plan is refused, which the exit status then says.
     for edit in edits if write else ():
         edit.write()
     files = ", ".join(edit.file for edit in edits) or "no file has to change"

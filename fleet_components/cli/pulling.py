@@ -80,6 +80,7 @@ def pulled(command: F) -> F:
             help="Leave out Secrets, which something else brings; they are refused by default.",
         ),
     )
+    # The help lists the decorator that is applied last first.
     for option in reversed(options):
         command = option(command)
     return command
@@ -161,6 +162,7 @@ def _destinations(given: tuple[str, ...]) -> tuple[str, dict[str, str]]:
                     "--destination is given as MEMBER=NAME, or once with {member} in it for all"
                 )
             pattern = text
+        # The same destination given twice is no contradiction.
         elif not (member and name) or found.setdefault(member, name) != name:
             raise click.UsageError(f"--destination {text}: give one name for each member")
     return pattern, found

@@ -148,6 +148,7 @@ def reviewing(command: F) -> F:
         schema,
     )
     decorated: Any = called
+    # The help lists the decorator that is applied last first.
     for option in reversed(added):
         decorated = option(decorated)
     return cast(F, decorated)

@@ -103,6 +103,7 @@ def rollout(
     command = CommandLine(stack=stack, as_of=as_of, project=True)
     if is_observed(project):
         refuse_observed([project], command.state, _BY_HUB, _INSTEAD)
+    # With ``project=True`` a directory without a project is refused, so None does not occur.
     folder = project_among([project], command) or project
     found = read_project(folder)
     name = choose_stack(found, (stack or "").rpartition("/")[2] or None)

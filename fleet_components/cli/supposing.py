@@ -180,6 +180,7 @@ def supposing(command: F) -> F:
         return command(suppositions=found, **given)
 
     decorated: Any = called
+    # The help lists the decorator that is applied last first.
     for name, form, shown in reversed(_OPTIONS):
         option = supposed(
             name,

@@ -160,6 +160,7 @@ class AnswerChecks:
         problems = list(same_cluster(known_uids, _SAME))
         twice = {problem.subject for problem in problems}
         for name, uid in known_uids.items():
+            # ``same_cluster`` has reported it.
             if f"member {name}" in twice:
                 continue
             # The state may have the name without a record of its own, after a rename that broke.
@@ -311,6 +312,7 @@ class AnswerChecks:
         judgement = judge_claims(self.plan, facts)
         refused = [*judgement.refused, *judge_releases(self.plan, objects, facts)]
         for (name, _), urn in judgement.taken.items():
+            # The judgement takes URNs from these claims only.
             claim = next(claim for claim in self.plan.past.others if claim.urn == urn)
             # As member_provider in providers.py sets up the provider that the fleet declares.
             reached = settings.get(name) or ProviderSettings(

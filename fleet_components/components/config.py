@@ -180,6 +180,7 @@ def _unreached(args: FleetArgs) -> list[str]:
 def _configured(values: _Values, args: FleetArgs) -> dict[str, Any]:
     """Return the arguments that the configuration sets or extends, by name."""
     with_config = {}
+    # A provider of the program counts more than the key, see _of_the_program.
     own = {"hub"} if isinstance(args.hub, pulumi.ProviderResource) else set()
     for key, option in KEYS.items():
         stated = None if key in _ELSEWHERE | own else values.read(key)

@@ -92,10 +92,9 @@ class SubjectDelivery(pulumi.ComponentResource):
     """Component of one placement or template: its decision, its objects and its bindings.
 
     Resources that depend on it (``depends_on=[placement]``) wait for the objects and bindings of
-    all waves. They do
-    not wait for what this update does not do: a held member keeps what it has, and objects that
-    leave a member are deleted at the end of the update. See "What waits for a fleet" in
-    ``docs/delivery.md``.
+    all waves. They do not wait for what this update does not do: a held member keeps what it has,
+    and objects that leave a member are deleted at the end of the update. See "What waits for a
+    fleet" in ``docs/delivery.md``.
 
     Attributes:
         delivered: by member name, the revision that runs there. Known once every object of every

@@ -129,6 +129,7 @@ def _without_effect(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
 
 def _wrong_providers(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
     several: Any = opts.providers or ()
+    # Pulumi takes a list of providers, or a map of them by package.
     several = several.values() if hasattr(several, "values") else several
     for option, providers in (
         ("provider", [opts.provider] if opts.provider else []),

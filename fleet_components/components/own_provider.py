@@ -146,6 +146,7 @@ class Demands:
         ):
             if not settings.is_on(setting) and setting not in settings.unknown:
                 yield self._lacks(f"{field}=True", _MUTABLE.format(kind=kind))
+        # If it is left out, the provider has it on.
         if settings.given.get("enableServerSideApply") is not None and not settings.is_on(
             "enableServerSideApply"
         ):
@@ -161,6 +162,7 @@ class Demands:
                 "delete_unreachable=True",
                 "without it, what stood on the lost cluster cannot be dropped",
             )
+        # A kubeconfig that is unknown in a preview is judged in the update.
         if self.lost and not settings.names_no_cluster and "kubeconfig" not in settings.unknown:
             yield self._problem(
                 _REACHES, "kubeconfig=fleet_components.NO_CLUSTER, as long as the member is lost"
@@ -264,6 +266,7 @@ def demands_of(plan: FleetPlan, member: Member) -> Demands:
     """Return the demands of a plan on the provider of a member."""
     known = plan.past.members.get(member.name)
     found = (subject.deliveries.get(member.name) for subject in plan.subjects)
+    # A report writes nothing, and so demands nothing of a provider.
     modes = {delivery.mode for delivery in found if delivery and not delivery.mode.reports}
     return Demands(
         member=member.name,

@@ -43,9 +43,8 @@ def objects_of(make: Callable[[], Any]) -> tuple[Manifest, ...]:
 
     Pass them to a fleet as ``FleetArgs(objects=...)``, or to :func:`source_of`. Resources of the
     function may refer to each other; of components, the resources in them count. An object without
-    a name gets that of its resource, without
-    a random suffix: it needs the same name on all clusters. ``depends_on`` among them has no
-    effect: a fleet has its own order.
+    a name gets that of its resource, without a random suffix: it needs the same name on all
+    clusters. ``depends_on`` among them has no effect: a fleet has its own order.
 
     Args:
         make: makes the resources; its return value is ignored.
@@ -132,6 +131,8 @@ class _Given:
                         )
                     ]
                 )
+            # An input type has its fields in ``__dict__``, by the names of the arguments of its
+            # resource.
             return cls(make=partial(kind, name, **vars(value)))
         if isinstance(value, Mapping):
             return cls._of_data(value, path, name)
@@ -167,6 +168,7 @@ class _Given:
                         "write it out",
                     )
                 )
+        # ``make`` is not called if there are problems, such as a kind that is no text.
         return cls(
             make=lambda: pulumi.CustomResource(type_token(data), name, data), problems=problems
         )
@@ -192,6 +194,7 @@ def _register(waiting: Iterable[_Given]) -> None:
 
 def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
     """Return a value as YAML holds it; values that are not known yet stay as they are."""
+    # First, since an Enum of the SDK is also a text.
     if isinstance(value, Enum):
         return _plain(value.value, path, problems)
     if isinstance(value, Mapping):

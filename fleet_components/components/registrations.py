@@ -131,6 +131,7 @@ class Registrations:
         if outputs is None:
             return False
         inputs = as_sent(reveal(MessageToDict(outputs.fields["__inputs"].struct_value)))
+        # Without inputs nothing can be compared, and the object counts as sent.
         for old in previous if inputs else ():
             before, now = as_sent(old), deepcopy(dict(as_sent(data)))
             ignore(now, before, ignored)
@@ -178,6 +179,7 @@ class Registrations:
         decisions = [urn for urn in request.dependencies if self._left_out.get(urn) in _DECISIONS]
         if request.parent not in self._left_out and not decisions:
             return None
+        # It may stand under one of its aliases.
         if request.aliases or request.aliasURNs:
             raise RefusedError(
                 [Problem(_NO_PLACE, subject=f"{request.type} {request.name}", hint=UNLIMITED)]

@@ -61,6 +61,7 @@ class TakingOver:
             return []
 
         async def mark(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+            # The stack has it already, as another resource.
             if (name, key) in (await self.identification.taken.future() or ()):
                 return None
             answers: Mapping[str, Answer] = await self.identification.answers.future() or {}

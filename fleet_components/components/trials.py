@@ -71,7 +71,9 @@ class FormTrials:
         Raises:
             RefusedError: an API server refuses a new form.
         """
+        # For ``gone``, which asks the members after a failure.
         self._kubeconfigs |= kubeconfigs
+        # Coroutines, which ``gather`` starts together.
         asked = []
         for name in self.plan.members:
             wanted = replacing(self.plan, name)
@@ -119,6 +121,8 @@ class FormTrials:
             for warning in _unchecked(fresh):
                 pulumi.log.warn(str(warning), self.parent)
 
+        # The value is None, so that the secrecy of the kubeconfig would only spread to what waits
+        # for it.
         return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(once_more))
 
     def gone(self, pairs: Iterable[Pair]) -> Mapping[Pair, bool | None]:
@@ -138,6 +142,7 @@ class FormTrials:
                 if live is None and pair in self.plan.replaced:
                     fates[pair] = None
                 elif live is not None and live[pair] != uids[pair]:
+                    # No uid: the object is gone. Another uid: it was recreated.
                     fates[pair] = not live[pair]
         return fates
 
@@ -158,6 +163,7 @@ def replacing(plan: FleetPlan, cluster: str) -> tuple[WantedObject, ...]:
             if cluster in subject.deliveries
             else ()
         )
+        # ``emitted`` builds all objects of a member, so it is called only where one is replaced.
         if subject.hub or plan.replaced.keys().isdisjoint(pairs):
             continue
         mode = subject.deliveries[cluster].mode

@@ -31,6 +31,7 @@ class ServedKind:
 
 
 def _sorted(found: Iterable[Object]) -> tuple[Object, ...]:
+    # Sorted, because a sum takes the form of the first quantity: see Amount.
     return tuple(sorted(found, key=lambda data: Manifest(data).key))
 
 

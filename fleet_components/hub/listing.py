@@ -176,6 +176,7 @@ def missed(refused: Mapping[Query, str]) -> Mapping[Query, str]:
 
 def _where(queries: Iterable[Query]) -> str:
     spaces = {query.namespace for query in queries}
+    # Of all namespaces, or of a kind that has none.
     if "" in spaces:
         return ""
     return (

@@ -156,6 +156,7 @@ def _subject(subject: ObservedSubject, keeper: Keeper) -> Iterator[StoredResourc
         "apply": dict(subject.apply),
     }
     yield keeper.decision(component, subject.name, subject.record, shown, redacted=True)
+    # A member may be in one of the two only.
     for cluster in sorted({*subject.done, *subject.stands}):
         if cluster in subject.done:
             yield keeper.binding(

@@ -25,6 +25,7 @@ from fleet_components.systems.kubefleet.hub.kinds import GROUP, PLACEMENTS
 from fleet_components.systems.registry import SYSTEMS
 
 _HUB = "the hub"
+# The newest first, since a hub may serve both.
 _VERSIONS = ("v1", "v1beta1")
 _ROLE = "its user has to be allowed to list update runs and requests for approvals"
 _PATCH_ROLE = "its user has to be allowed to patch {}/status in group placement.kubernetes-fleet.io"
@@ -149,6 +150,7 @@ def _served(hub: Getter) -> tuple[str, dict[str, ServedResource]]:
         version = f"{GROUP}/{number}"
         try:
             listed = hub.get(f"/apis/{version}")["resources"]
+            # Without subresources, such as ``approvalrequests/status``.
             kinds = [item for item in listed if "/" not in item["name"]]
             found = {
                 kind["kind"]: ServedResource(

@@ -82,6 +82,7 @@ def observe(
     """
     if not kubeconfigs:
         return {}
+    # Each call ends in time, see ``_observe``, so that the end of the block does not wait for long.
     with ThreadPoolExecutor(min(_AT_ONCE, len(kubeconfigs))) as pool:
         asked = {
             name: pool.submit(_observe, text, wanted.get(name, ()), timeout)

@@ -137,6 +137,7 @@ def _resource(api: ResourceApi, fleet: FleetId) -> tuple[ResourceApi, Mapping[st
         try:
             resource = api.ask(str(fleet))
         except UnexpectedAnswer as error:
+            # Any other refusal would be the same in another version.
             if version != VERSIONS[-1] and any(code in error.message for code in _NO_SUCH_VERSION):
                 continue
             raise _refused(
@@ -274,6 +275,7 @@ class ResourceApi:
                     return self.budget.json(answer.content)
                 except TooLargeError as error:
                     raise _too_large(error) from None
+                # The time is over: the refusal of the last attempt is reported.
                 except TimeoutError:
                     break
                 except UnreadableError as error:
@@ -281,6 +283,7 @@ class ResourceApi:
             refusal = _refusal(answer, self.token) if answer is not None else refusal
             if answer is not None and answer.status not in _AGAIN:
                 break
+            # The pause that Azure asks for, but no less than the own one.
             wait = max(answer.pause or 0.0 if answer is not None else 0.0, pause)
             if number + 1 == _TRIES or time.monotonic() + wait >= self.budget.deadline:
                 break
@@ -308,6 +311,7 @@ def _too_large(error: TooLargeError) -> UnexpectedAnswer:
 def _refusal(answer: Received, token: str) -> UnexpectedAnswer:
     what = f"refuses with {answer.status} {http.responses.get(answer.status, '')}".rstrip()
     what += f", and asks to wait {answer.pause:g} s" if answer.pause else ""
+    # The error may quote the request, and with it the token.
     message = ": ".join(filter(None, (what, *_error(answer.content))))
     return UnexpectedAnswer(what, answer.status, unsecret(message, {token}))
 

@@ -147,6 +147,7 @@ class AnswerBudget:
             TooLargeError: the value takes more.
             TimeoutError: no time is left.
         """
+        # Signs within texts count, too, so that the estimate is rather too large.
         memory = sum(content.count(sign) * weight for sign, weight in _WEIGHTS.items())
         if most is not None and len(content) + memory > most * _MIB:
             raise TooLargeError(f"{most} MiB of memory, which no object takes")
@@ -158,6 +159,7 @@ class AnswerBudget:
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             with self._lock:
                 self._sockets.append(info["return_value"].get_extra_info("socket"))
+            # The timer has closed only the sockets that it knew.
             if time.monotonic() > self.deadline:
                 self._close()
 

@@ -85,6 +85,7 @@ _PAGE = "is answered with a web page, {}: a proxy or a login stands between"
 def of_status(answer: Received) -> RequestFailure:
     """Return why an answer is none, from its status and type."""
     shown = f"{answer.status} {http.responses.get(answer.status, '')}".rstrip()
+    # An API server answers with JSON: a page comes from something in between.
     if answer.headers.get("Content-Type", "").startswith("text/html"):
         return RequestFailure(_PAGE.format(shown), _PROXIES)
     known = _STATUSES.get(answer.status, RequestFailure(""))
@@ -107,6 +108,7 @@ def of_error(error: Exception) -> RequestFailure:
         )
     if isinstance(error, ProxyError):
         return RequestFailure("is not asked: the proxy does not connect", _PROXIES)
+    # From special to general: a certificate error is an SSLError, and all of these are OSErrors.
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return _not_asked(_CERTIFICATES.get(cause.verify_code, _UNTRUSTED))
@@ -125,6 +127,7 @@ def of_error(error: Exception) -> RequestFailure:
 
 def _of_tls(error: ssl.SSLError) -> RequestFailure:
     reason = (error.reason or "").upper()
+    # OpenSSL names an alert that the server has sent ``..._ALERT_...``.
     if "ALERT" in reason:
         what = (
             "the server does not take the connection by TLS, nor perhaps the certificate of the"

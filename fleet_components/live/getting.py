@@ -101,6 +101,7 @@ class Getter:
             found, wait = self._attempt(path, accept, last=last)
             if wait is None:
                 return found
+            # 0: the answer names no time.
             self._sleep(wait or _FIRST_WAIT * 2**attempt)
         raise AssertionError  # the last attempt returns or raises
 

@@ -137,6 +137,7 @@ def chosen(text: str, settings: Mapping[str, Any]) -> str:
         return text
     config = read_yaml(text)
     current = context or str(config.get("current-context") or "")
+    # As in client-go, ``cluster`` overrides the cluster of the context in force.
     contexts = [
         (
             {**each, "context": {**each["context"], "cluster": cluster}}
@@ -170,6 +171,7 @@ def endpoint_of(text: str) -> str:
             str({item["name"]: item["cluster"] for item in config["clusters"]}[cluster]["server"])
         )
         port = url.port or {"http": 80, "https": 443}.get(url.scheme)
+        # ``hostname`` has lost the brackets of an IPv6 address.
         host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
         return visible(
             f"context {name}, {host or 'no address'}{f':{port}' if host and port else ''}"
@@ -218,6 +220,7 @@ def _missing_parts(text: str) -> str:
     )
 
 
+# ``users`` may be missing, as for a server behind ``kubectl proxy``, which takes no login.
 _PARTS = {"clusters": "cluster", "contexts": "context"}
 
 

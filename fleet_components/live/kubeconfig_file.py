@@ -68,6 +68,7 @@ def contexts_of(path: Path, contexts: Mapping[str, str]) -> Mapping[str, str]:
         config = read_yaml(read_kubeconfig_file(path, ""))
     except FleetError as error:
         raise FleetError(
+            # One file for all contexts: its problem is reported once.
             [attrs.evolve(problem, subject=next(iter(contexts))) for problem in error.problems]
         ) from None
     texts: dict[str, str] = {}

@@ -51,6 +51,8 @@ def _names(key: str, index: Any, item: Any) -> bool:
     """Return whether a key in ``managedFields`` names an item of a list: by its keys, its value, or
     its index.
     """
+    # Forms of FieldsV1: ``f:<field>``, ``k:<keys of an item>``, ``v:<value>``, ``i:<index>``; keys
+    # and values are JSON.
     form, _, text = key.partition(":")
     match form:
         case "k":

@@ -166,6 +166,7 @@ def clear(member: Connection, leftover: Leftover, hub: str, manager: str) -> Non
         UnexpectedAnswer: the member refuses it.
     """
     if member.get(leftover):
+        # In a merge patch, None removes a key.
         left = dict.fromkeys(SYSTEMS[hub].marks.left)
         member.change(leftover, {"metadata": {"annotations": left}}, manager=manager)
 
@@ -202,12 +203,14 @@ def held_objects(hub: Connection, system: str, subjects: Collection[ObjectKey]) 
     works = [data for data in each if marks.subjects(data, _manifests(data)) & set(subjects)]
     objects: dict[str, list[Leftover]] = {}
     for work in works:
+        # On a hub, each member has a namespace: a prefix of the system, then its name.
         member = work["metadata"]["namespace"].removeprefix(marks.space)
         found = (
             Leftover(it.api_version, it.kind, it.namespace, it.name) for it in _manifests(work)
         )
         objects.setdefault(member, []).extend(found)
     return HeldObjects(
+        # Each object once, in the order of the Works.
         {name: tuple(dict.fromkeys(found)) for name, found in objects.items()},
         held=all(map(marks.held, works)),
         let_go=not any(_is_applied(work) for work in works),

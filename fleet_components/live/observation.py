@@ -126,10 +126,12 @@ class _Computed:
 def _described(
     system: System, name: str, asked: AskedMember, old: Object | None = None
 ) -> _Computed:
+    # There may be both: facts from a server without a clock do not count.
     if asked.facts is None or asked.reason:
         return _Computed(system.member(name, None, old), asked.reason)
     try:
         return _Computed(system.member(name, asked.facts, old))
+    # One member with odd nodes or pods must not end the observation of all others.
     except (AttributeError, KeyError, TypeError, ValueError):
         return _Computed(system.member(name, None, old), _UNREADABLE)
 
@@ -187,6 +189,7 @@ def ask_members(
 
     done = at_once((partial(ask, name, text) for name, text in kubeconfigs.items()), _AT_ONCE)
     for number in range(len(kubeconfigs)):
+        # Work begins in this order, so that the first ones without an answer are under way.
         begun = [name for name in kubeconfigs if name not in found][:_AT_ONCE]
         answers = (
             f"asking {count(len(kubeconfigs), 'member')}: {number} answered, waiting for"
@@ -194,6 +197,7 @@ def ask_members(
         )
         with watch(answers):
             next(done)
+    # By name, not in the order of the answers.
     return dict(sorted(found.items()))
 
 
@@ -201,6 +205,7 @@ def _ask(kubeconfig: str, timeout: float) -> AskedMember:
     try:
         with getter(kubeconfig, timeout) as cluster:
             return AskedMember(
+                # First, since the first answer sets ``date``.
                 cluster.within(lambda: _facts(cluster)),
                 "" if cluster.date else _NO_TIME,
                 cluster.date,

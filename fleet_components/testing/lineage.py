@@ -80,6 +80,7 @@ class Lineage:
         the stack.
         """
         found, urn = list(request.transforms), request.parent
+        # The stack is not among them, so that the loop ends below it.
         while urn in self._above:
             found += self._above[urn].transforms
             urn = self._above[urn].parent
@@ -110,6 +111,7 @@ class Lineage:
         above = self._above.get(request.parent)
         if above is not None and above.component and not request.custom:
             providers = {**above.providers, **providers}
+        # ``inherit`` has set in the request what its own parent hands down.
         entered = _Above(
             parent=request.parent,
             transforms=tuple(request.transforms),

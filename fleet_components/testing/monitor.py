@@ -103,8 +103,10 @@ class RecordingMonitor(MockMonitor):
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - of the SDK
         """Record a resource and answer as the mocks do."""
+        # The stack itself is no resource of the program.
         if request.type == ROOT:
             return super().RegisterResource(request)  # type: ignore[no-untyped-call]
+        # First, since aliases, ignored fields and the record depend on inherited options.
         self._hand_down(request)
         aliases = self._lineage.aliases(request)
         urn = make_urn(request.parent, request.type, request.name)
@@ -120,6 +122,7 @@ class RecordingMonitor(MockMonitor):
             answer = super().RegisterResource(request)  # type: ignore[no-untyped-call]
         finally:
             self._note_loop()
+        # Only now, so that a resource that failed hands nothing down.
         self._lineage.enter(urn, request, previous)
         outputs = _wire(answer.object)
         self.answers[urn] = (answer.id, outputs)

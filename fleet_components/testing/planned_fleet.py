@@ -25,6 +25,7 @@ from fleet_components.testing.planned_placement import PlannedPlacement
 __tracebackhide__ = True
 
 
+# ``cached_property`` needs a ``__dict__``, which slots would take away.
 @attrs.frozen(eq=False, repr=False, slots=False)
 class PlannedFleet:
     """The plan of one update of a fleet, as rules see it.
@@ -121,6 +122,7 @@ class PlannedFleet:
         ending = [
             placement for placement in self._placements if placement.key.rpartition("/")[2] == name
         ]
+        # An exact name counts most; among endings, templates that a policy has claimed count more.
         found = exact or [item for item in ending if item.policy] or ending
         if len(found) == 1:
             return found[0]
@@ -199,6 +201,7 @@ class PlannedFleet:
         if region:
             regions = self.grouped(self.members)
             if region not in regions:
+                # Without the empty text, below which members without a known region are.
                 hint = meant(region, Vocabulary(filter(None, regions)), "the regions are")
                 raise FleetError(
                     [
@@ -220,6 +223,7 @@ class PlannedFleet:
         its loss.
         """
         for value, members in self.grouped(self.members, by).items():
+            # Members of which the region is unknown are not lost together.
             if value:
                 yield value, self.losing(*members)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __tracebackhide__ = True
 
 
+# ``cached_property`` needs a ``__dict__``, which slots would take away.
 @attrs.frozen(eq=False, repr=False, slots=False)
 class PlannedPlacement:
     """A KubeFleet placement, or a template that Karmada's policies place.
@@ -183,6 +184,7 @@ class PlannedPlacement:
         delivery = self._decided.deliveries.get(str(member))
         return _shown(
             data
+            # None for a member that does not have it.
             for data in (delivery.written if delivery else ())
             if kind in ("", data.get("kind"))
         )
@@ -212,6 +214,7 @@ class PlannedPlacement:
         return self._named(
             explanation.cluster
             for explanation in explained
+            # None is the verdict of a score, which excludes nobody.
             if all(verdict.passed is not False for verdict in explanation.verdicts)
         )
 

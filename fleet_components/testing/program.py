@@ -142,6 +142,7 @@ def run_program(
     finally:
         end_loop(loop)
         monitor.close()
+    # Empty if the program failed before its outputs were registered.
     exports = next(
         (v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {}
     )

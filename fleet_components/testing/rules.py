@@ -206,6 +206,7 @@ def stays_in(placements: Placements, allowed: Collection[str], by: By = "region"
     Raises:
         BrokenRuleError: one is elsewhere.
     """
+    # A text is a collection, too: of its letters.
     if isinstance(allowed, str):
         raise FleetError(
             [
@@ -217,6 +218,7 @@ def stays_in(placements: Placements, allowed: Collection[str], by: By = "region"
         )
     with rule(f"each stays in {few(sorted(allowed), 10)}") as broken:
         for placement in _each(placements):
+            # Both, because a rollout may hold members back; ``fromkeys`` names each once.
             groups = placement.fleet.grouped(
                 dict.fromkeys((*placement.picked, *placement.members)), by
             )
@@ -313,6 +315,7 @@ def loses_at_most(placements: Placements, number: int = 0) -> None:
     with rule(f"none loses more than {count(number, 'member')}") as broken:
         for placement in _each(placements):
             if len(placement.dropped) > number:
+                # The members before the update.
                 had = {*placement.members, *placement.dropped} - {*placement.joins}
                 broken.by(
                     placement,

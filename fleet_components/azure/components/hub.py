@@ -176,6 +176,8 @@ class AzureHub(pulumi.ComponentResource):
         self, name: str, args: AzureHubArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         expect(type(self), name, args, AzureHubArgs, opts)
+        # Before the checks, which look at the name that Azure gets, as does the DNS prefix of a
+        # public hub.
         args = attrs.evolve(args, fleet_name=args.fleet_name or name)
         refuse(args.problems(), f"AzureHub {name}")
         super().__init__("fleet:index:AzureHub", name, None, of_component(opts))
@@ -228,6 +230,7 @@ class AzureHub(pulumi.ComponentResource):
         reached = roles_reached(
             f"{self._name}-hub-roles",
             [f"{HUB_ADMIN} for {grant.to} on fleet {self.fleet_name}" for grant in admins],
+            # ``_access`` is empty, or has one component with the assignments of all grants.
             [access.assignments[grant.key] for access in self._access for grant in admins],
             self._args.role_wait,
             pulumi.ResourceOptions(parent=self),

@@ -264,6 +264,7 @@ def roles_reached(
     """
     if not assignments or not minutes:
         return []
+    # Times of creation, because roles that are old enough have reached.
     created = [assignment.created_on for assignment in assignments]
     props = {"roles": list(roles), "created": created, "minutes": minutes, "kubeconfig": kubeconfig}
     return [RolesReach(name, props, opts)]
@@ -298,6 +299,7 @@ def tell_cost(
     month = cost.monthly(table)
     stored = read_stored((component.pulumi_resource_type,))
     recorded = (item.outputs.get(COST) for item in stored if item.name in names)
+    # None for a new component, and for one whose last update recorded no estimate.
     before = next((Monthly.from_wire(data) for data in recorded if isinstance(data, Mapping)), None)
     lines = (f"{what}: {month.text(before)}", *(parts if len(parts) > 1 else ()))
     pulumi.log.info("\n  ".join(lines), resource=component)

@@ -2,9 +2,8 @@
 is confirmed.
 
 What stands is read from the state, so a refusal comes before anything is registered, in previews
-and updates alike. The
-records are read, not the resources of Azure: a record tells which fleet of the stack a resource
-belongs to. It is made before its resource, and deleted after it.
+and updates alike. The records are read, not the resources of Azure: a record says which fleet of
+the stack a resource belongs to. It is made before its resource, and deleted after it.
 """
 
 from __future__ import annotations
@@ -55,6 +54,7 @@ class Thing:
 
     def __str__(self) -> str:
         where = f" of subscription {self.subscription}" if self.subscription else ""
+        # A later version may have recorded a kind that is not known here.
         return _WORDS.get(self.kind, f"the {self.kind} {{}}").format(self.name, where)
 
     @property
@@ -129,6 +129,7 @@ class RemovalGuard:
         Raises:
             FleetError: ``fleet:confirm`` is no list of names, or the state is damaged.
         """
+        # A record has the name that its fleet had in the last update.
         fleets = frozenset({fleet, *_previous(opts)})
         standing = (_recorded(resource) for resource in read_stored((names.PROVISIONED,)))
         return cls(
@@ -162,6 +163,7 @@ class RemovalGuard:
         return f"AzureFleet {self.fleet}"
 
     def _removed(self, declared: Collection[Thing]) -> list[Thing]:
+        # A set has no order, and the message should be the same in each run.
         return sorted(self.standing.difference(declared))
 
     def _keys(self, declared: Collection[Thing]) -> list[str]:

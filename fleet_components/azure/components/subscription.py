@@ -51,10 +51,11 @@ _FLAGS = (
     "use_oidc",
 )
 
+# Weak keys, so that an entry ends with its provider.
 _WORKS_IN: WeakKeyDictionary[pulumi.ProviderResource, pulumi.Output[str | None]] = (
     WeakKeyDictionary()
 )
-"""The subscription of each provider that was made here or asked."""
+"""The subscription of each provider that was declared here or queried."""
 
 
 def azure_provider(resource: pulumi.Resource) -> pulumi.ProviderResource | None:
@@ -70,6 +71,7 @@ def has_azure_provider(opts: pulumi.ResourceOptions | None) -> bool:
     """
     if opts is None:
         return False
+    # Pulumi takes a list of providers, or a map of them by package.
     several = opts.providers or ()
     given = [opts.provider, *(several.values() if isinstance(several, Mapping) else several)]
     here = any(each is not None and each.package == _PACKAGE for each in given)
@@ -143,6 +145,7 @@ class Subscriptions:
         key = self.key(subscription, opts)
         if not key:
             return None
+        # One provider for everything that is in the same subscription.
         if key not in self._given and key not in self._made:
             parent = pulumi.ResourceOptions(parent=opts.parent if opts else None)
             self._made[key] = _provider_of(f"{self.name}-{key}", key, parent)
@@ -150,6 +153,7 @@ class Subscriptions:
 
     @property
     def _given(self) -> Mapping[str, Provider]:
+        # IDs are compared in lower case, however the program writes them.
         return {subscription.lower(): provider for subscription, provider in self.given.items()}
 
 
@@ -165,6 +169,7 @@ def reached_subscription(
     provider = azure_provider(component)
     if provider is None:
         return declared.lower() or configured_subscription() or None
+    # One call for each provider, however many members use it.
     if provider not in _WORKS_IN:
         asked: pulumi.Output[Any] = authorization.get_client_config_output(
             opts=pulumi.InvokeOptions(provider=provider)
@@ -182,6 +187,7 @@ def through(owner: pulumi.Resource, opts: pulumi.ResourceOptions) -> pulumi.Reso
     gets ``owner`` as its parent instead, and the URN that it would have had as an alias.
     """
     wanted = azure_provider(owner)
+    # The provider that the resource would get without help.
     given = opts.provider or (azure_provider(opts.parent) if opts.parent else None)
     if given is wanted:
         return opts
@@ -221,4 +227,5 @@ def _login() -> Mapping[str, Any]:
     found |= {field: config.get(camel(field)) for field in _PLAIN}
     found |= {field: config.get_bool(camel(field)) for field in _FLAGS}
     found["auxiliary_tenant_ids"] = config.get_object("auxiliaryTenantIds")
+    # What is not configured is left to environment variables and the Azure CLI.
     return {field: value for field, value in found.items() if value is not None}

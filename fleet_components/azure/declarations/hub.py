@@ -89,6 +89,7 @@ def read_declarations(
             an object that was probably meant to be a declaration, or an invalid declaration;
             carries all problems, with file and line.
     """
+    # May be an iterator, and is read once for each part.
     manifests, beside = tuple(manifests), beside or Beside()
     hubs = hubs_among(manifests)
     problems = [

@@ -93,6 +93,7 @@ def _asking_for_subscriptions(policy: Manifest) -> Iterator[FieldPath]:
     overrides may.
     """
     for path, value in _values(policy.data.get("spec"), ("spec",)):
+        # No path is empty: all of them begin with spec.
         if path[-1] == _SUBSCRIPTION or (isinstance(value, str) and _SUBSCRIPTION in value):
             yield path
 

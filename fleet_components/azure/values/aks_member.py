@@ -140,6 +140,7 @@ class AksMember(FeaturedMember):
     @property
     def node_pools(self) -> tuple[NodePool, ...]:
         """The first system pool, then the others."""
+        # The default mode of a pool is User, but the first pool of a cluster is a system pool.
         return (attrs.evolve(self.system_pool, mode=SYSTEM), *self.pools)
 
     @property
@@ -223,6 +224,7 @@ class AksMember(FeaturedMember):
                 (*path, "pools", position, "name"),
                 hint,
             )
+        # ``own`` lacks the first system pool, which counts as well.
         if len(own) >= _MOST_POOLS:
             yield Problem(
                 Message("node-pools", "{own} node pools", own=len(own) + 1),
@@ -237,6 +239,7 @@ class AksMember(FeaturedMember):
             yield from availability.region_problems(
                 self.region, table, (*path, "region"), more=more
             )
+        # Both begin with the system pool.
         for pool, at in zip(self.node_pools, self._pool_paths(path), strict=True):
             yield from availability.pool_problems(pool, self.region, table, at)
             yield from system_pool_problems(pool, self.default_max_pods, table, at)

@@ -29,6 +29,7 @@ RESERVED_NETWORKS = tuple(
 
 def choice_of(value: str, choices: Iterable[str], path: FieldPath) -> Iterator[Problem]:
     """Yield a problem if the value is not one of the choices."""
+    # May be an iterator, and is read twice.
     choices = tuple(choices)
     if value not in choices:
         yield Problem(
@@ -120,6 +121,7 @@ def taints(values: Iterable[Taint], effects: Iterable[str], path: FieldPath) -> 
     """Yield problems for invalid taint keys, values and effects, and for repeated pairs of key and
     effect.
     """
+    # May be an iterator, and is read twice.
     values = tuple(values)
     for position, taint in enumerate(values):
         at = (*path, position)
@@ -195,6 +197,7 @@ def tags(values: Mapping[str, str], path: FieldPath) -> Iterator[Problem]:
             yield Problem(
                 Message("names-begin-azure-s", "names that begin so are Azure's own"), at, hint
             )
+        # The spelling that came first: the other one is reported.
         first = spelled.setdefault(name.lower(), name)
         if first != name:
             yield Problem(

@@ -69,6 +69,7 @@ class Network(Typed):
     def max_pods(self) -> int:
         """Pods per node for pools that do not set it (AKS documentation of 2026-08)."""
         mode = "overlay" if self.overlay and self.plugin == "azure" else self.plugin
+        # A plug-in that does not exist is reported by ``problems``.
         return _DEFAULT_MAX_PODS.get(mode, _DEFAULT_MAX_PODS["none"])
 
     @property
@@ -95,6 +96,7 @@ class Network(Typed):
             else None
         )
         if found is not None:
+            # The number of /24 ranges in it.
             room = (
                 2 ** max(0, _PODS_OF_A_NODE - found.prefixlen)
                 if found.prefixlen <= _PODS_OF_A_NODE

@@ -189,6 +189,7 @@ class NodePool(Typed):
             and not (is_quantity(text) and parse_quantity(text) >= _CHOICES[field])
         ]
         yield from wrong_name + wrong_amounts
+        # A misspelt name or amount is one problem: that the size is unknown follows from it.
         if not wrong_name and not wrong_amounts and self.size(table) is None:
             near = ", ".join(table.similar(self.vm_size))
             hint = "write its cpu: and memory:, as in cpu: 4 and memory: 16Gi" + (
@@ -203,6 +204,7 @@ class NodePool(Typed):
                 (*path, "vmSize"),
                 hint,
             )
+        # The comparison is false for NaN, too, which YAML can write.
         if self.hourly_price is not None and not 0 <= self.hourly_price < float("inf"):
             yield Problem(
                 Message(
@@ -215,6 +217,7 @@ class NodePool(Typed):
             )
 
     def _count_problems(self, path: FieldPath) -> Iterator[Problem]:
+        # Either ``count`` alone, or both limits of the autoscaler.
         given = (self.count is not None, self.min_count is not None, self.max_count is not None)
         if given not in ((True, False, False), (False, True, True)):
             yield Problem(

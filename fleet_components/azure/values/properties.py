@@ -1,10 +1,10 @@
 """Derives from declared node pools what KubeFleet's Azure property provider would report of the
 cluster.
 
-Source: ``pkg/propertyprovider/azure`` of KubeFleet v0.3.1. It reads nodes, this reads declarations,
-so amounts are
-nominal: a real node reports a few percent less memory than its VM size has. Its prices are the list
-prices of the day, these are those of the size table. Both use on-demand prices for spot nodes.
+Source: ``pkg/propertyprovider/azure`` of KubeFleet v0.3.1. It reads nodes, this module reads
+declarations, so amounts are nominal: a real node reports a few percent less memory than its VM size
+has. The provider uses the list prices of the day, this module those of the size table. Both use
+on-demand prices for spot nodes.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def usage_of(nodes: Iterable[Nodes], observed: Observation) -> Usage:
     """Return total and allocatable CPU and memory of the nodes, and the available amounts as
     observed.
     """
+    # May be an iterator, and is read several times.
     nodes = tuple(nodes)
     return Usage(
         capacity={

@@ -79,6 +79,7 @@ def group_problems(
     problems = []
     for member in _created(members):
         first, machines = spelled.get(member.resource_group.lower()), member.node_resource_group
+        # None: the group is not among those that are given.
         if first not in (None, member.resource_group):
             problems.append(_two_spellings(member.resource_group, str(first), path))
         if machines is not None and machines.lower() in spelled:
@@ -170,6 +171,7 @@ def _machine_group(member: AksMember) -> tuple[str, str] | None:
 
 def _machines(member: AksMember, taken: dict[tuple[str, str], str]) -> Iterator[Problem]:
     group = _machine_group(member)
+    # A member that leaves the group to Azure clashes with nobody.
     other = taken.setdefault(group, member.name) if group else member.name
     if other != member.name:
         yield _taken(str(member.node_resource_group), f'holds the machines of the member "{other}"')

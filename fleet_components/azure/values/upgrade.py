@@ -50,6 +50,7 @@ class Run(Typed):
         yield from checks.choice_of(self.kind, _RUN_KINDS, (*path, "kind"))
         yield from checks.choice_of(self.node_images, _NODE_IMAGES, (*path, "nodeImages"))
         at = (*path, "kubernetesVersion")
+        # Exactly one of two: a version, or an upgrade of images only, which has none.
         if (self.kubernetes_version is None) != (self.kind == "NodeImageOnly"):
             yield Problem(
                 Message(
@@ -166,6 +167,7 @@ _MOST_GROUPS = 50
 _MOST_AT_ONCE = 50
 # The largest int32, in seconds.
 _LONGEST_WAIT = 2**31 - 1
+# A number from 1, or a percentage from 1 to 100, without leading zeros.
 _AT_ONCE = re.compile("([1-9][0-9]*)|([1-9][0-9]?|100)%")
 
 
@@ -198,6 +200,7 @@ class UpgradeStep(Typed):
                 (*path, "atOnce"),
                 "for example 3 or 25%",
             )
+        # The pattern limits a percentage already.
         elif self.at_once and self.at_once.isdecimal():
             yield from checks.in_range(integer(self.at_once), 1, _MOST_AT_ONCE, (*path, "atOnce"))
         for field, approvals in (

@@ -86,6 +86,7 @@ class SizeTable:
         """Return up to three sizes of a region, with as many vCPUs and as much memory as another
         one, by price.
         """
+        # Columns 1 to 4 have vCPUs, memory, GPUs and architecture, see ``_COLUMNS``.
         same = [
             found
             # Compared as texts, so that only rows that match are parsed.
@@ -105,6 +106,7 @@ class SizeTable:
 
     def similar(self, name: str) -> list[str]:
         """Return up to three similar names of the table."""
+        # Keys are in lower case; the first column has the spelling of Azure.
         return [self._rows[key][0] for key in get_close_matches(name.lower(), self._rows, n=3)]
 
     @property
@@ -177,6 +179,7 @@ def parse_sizes(text: str, file: str) -> SizeTable:
     ]
     if problems:
         raise FleetError(problems)
+    # Keys in lower case, since ``find`` takes any.
     return SizeTable(
         {row[0].lower(): row for _, row in rows}, tuple(header[len(_COLUMNS) :]), notes
     )
@@ -208,6 +211,7 @@ def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[
             line=line,
         )
         return
+    # A size may have no GPU, but always has CPU and memory.
     for column, text in zip(_COLUMNS[1:4], row[1:4], strict=True):
         if not _is_whole(text) or (int(text) == 0 and column != "gpus"):
             yield Problem(
@@ -219,6 +223,7 @@ def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[
                 file=file,
                 line=line,
             )
+    # An empty column: the region has no price.
     for price in filter(None, row[len(_COLUMNS) :]):
         if not _is_price(price):
             yield Problem(

@@ -28,6 +28,7 @@ MEMBERS, RUNS, STRATEGIES, PROFILES = (
 )
 PARTS = (MEMBERS, RUNS, STRATEGIES, PROFILES)
 """The lists of a fleet, as they are called in paths."""
+# Characters of an error that are kept.
 _LONGEST = 500
 T = TypeVar("T")
 
@@ -47,6 +48,7 @@ def fleet_resource(
     def each(part: str, read: Callable[[str, Object], T]) -> tuple[T, ...]:
         elements = (data for data in lists.get(part, ()) if isinstance(data, Mapping))
         named = [(_text(element, "name"), _map(element, "properties")) for element in elements]
+        # By name alone, so that an unchanged fleet is written alike: two maps cannot be compared.
         return tuple(
             read(name, properties) for name, properties in sorted(named, key=lambda pair: pair[0])
         )
@@ -152,6 +154,7 @@ def _error(answer: Any) -> str:
 
 
 def _last(identity: str) -> str:
+    # A resource ID ends with the name of the resource.
     return identity.rpartition("/")[2]
 
 

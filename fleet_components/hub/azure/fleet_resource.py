@@ -175,6 +175,7 @@ _NO_FLEET_RESOURCE = Message("not-fleet-resource", f"is not a {_HEADER['kind']} 
 _LATER_VERSION = Message(
     "later-fleet-resource", f"is not a {_HEADER['kind']} of {API_VERSION}, but of a later version"
 )
+# Any number above the 1 of ``API_VERSION``.
 _LATER = re.compile(r"fleet-components/v([2-9]|[1-9]\d+)")
 
 

@@ -296,6 +296,7 @@ def read_header(text: bytes, file: str) -> Header:
     if wrong:
         raise FleetError([Problem(wrong, ("spec", "release"), MEND, file=file)])
     as_of = read_time(read.as_of)
+    # ``read_time`` returns None for None only, and this is a text.
     assert as_of is not None
     return Header(
         SYSTEMS[read.system],

@@ -31,6 +31,7 @@ _OF_BINDING = (*_OWN, "subject", "cluster")
 _MEMBERS, _DECISION, _DONE, _STANDS = "members", "decision", "done", "stands"
 _MEMBER_FIELDS = frozenset((_DECISION, _DONE, _STANDS))
 _FILE_FIELDS = frozenset(("subject", _MEMBERS, "contents"))
+# Levels of maps that have a line for each entry, see ``lines``; -1 for all of them.
 _SPREAD = {_MEMBERS: 1, "memory": 2, "digests": 1, "contents": -1}
 _SEPARATORS = 3
 _NO_OBJECT = Message("not-object-key", "is not apiVersion|Kind|namespace|name")

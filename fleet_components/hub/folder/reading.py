@@ -37,6 +37,7 @@ from fleet_components.plan.stored import Keeper
 from fleet_components.systems.framework import System
 from fleet_components.systems.registry import SYSTEMS
 
+# ``MEMBER`` is apiVersion and kind.
 _SYSTEMS = {
     (system.MEMBER[0].partition("/")[0], system.MEMBER[1]): system for system in SYSTEMS.values()
 }
@@ -129,10 +130,12 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
                 )
             ]
         )
+    # Before any file is read: a link may lead out of the folder.
     check_links(folder)
     header = read_header(_text(folder, HEADER), str(folder / HEADER))
     inventory = read_inventory(folder)
     resources, files, problems = list[StoredResource](), dict[str, str](), list[Problem]()
+    # All files are read before an error is raised, so that it names every damaged one.
     for path in inventory.memory:
         try:
             found = list(_resources(folder, path, keeper))

@@ -221,8 +221,10 @@ def _check(folder: Path, observation: HubObservation, update: bool) -> None:
 
 
 def _written(folder: Path, observation: HubObservation, update: bool, secrets: bool) -> Changes:
+    # Everything is worked out first; only ``_put``, near the end, touches files.
     before = _header(folder) if update else None
     known = _inventory(folder) if update else WrittenFiles()
+    # ``known`` is None for a damaged inventory, after which ``ObjectUpdate`` looks at the files.
     inventory = known or WrittenFiles()
     observation = _with_silent(folder, observation, inventory)
     found, parts = member_parts(
@@ -238,6 +240,7 @@ def _written(folder: Path, observation: HubObservation, update: bool, secrets: b
     observation = old.with_new(observation)
     plan = ObjectUpdate(folder, known, found, frozenset(old.objects))
     _check_places(folder, [*found, *map(part_of, found), *parts, *inventory.objects])
+    # An update merges with files that are there; a first observation takes no file over.
     problems = () if update else tuple(plan.in_the_way())
     if problems:
         raise FleetError(problems)
@@ -246,6 +249,7 @@ def _written(folder: Path, observation: HubObservation, update: bool, secrets: b
     texts = {**old.memory, **{path: digest(text) for path, text in memory.items()}}
     bases, own = dict(plan.bases), dict(plan.own)
     for path, base in old.objects.items():
+        # Where it was before: what people have in files of their own stays theirs.
         (bases if path in inventory.objects else own)[path] = base
     header = Header(
         observation.system,
@@ -275,6 +279,7 @@ def _written(folder: Path, observation: HubObservation, update: bool, secrets: b
         remarks.append(f"{AZURE_FILE} is damaged and removed: --azure RESOURCE_ID writes it anew")
     if changed.keys() <= {HEADER} and not removed and header.says_no_more_than(before):
         changed = {}  # a job that commits what has changed has nothing to commit
+    # Files that have what the public form hides.
     sealed = [path for path, data in found.items() if secrets and public(data) != data]
     places = (place for path in sealed for place in (path, part_of(path)))
     private = frozenset(
@@ -331,6 +336,7 @@ def _with_silent(
             and manifest.name in observation.silent
         ):
             part = _manifest(folder / part_of(path))
+            # What the hub has of a silent member counts more than the old record.
             members.setdefault(manifest.name, join(manifest, [part] if part else []).data)
     return attrs.evolve(observation, members=tuple(data for _, data in sorted(members.items())))
 
@@ -395,6 +401,7 @@ def _stale(folder: Path, memory: Mapping[str, str], parts: Mapping[str, Object])
     subjects = files_below(folder / MEMORY, ".json")
     members = sorted((folder / MEMORY / MEMBERS).glob("*.yaml"))
     found = (path.relative_to(folder).as_posix() for path in (*subjects, *members))
+    # The inventory lies in the same folder, and is no subject.
     return [
         path for path in found if path not in memory and path not in parts and path != INVENTORY
     ]
@@ -403,6 +410,7 @@ def _stale(folder: Path, memory: Mapping[str, str], parts: Mapping[str, Object])
 def _check_places(folder: Path, paths: Iterable[str]) -> None:
     """Refuse links, which would lead what is written elsewhere."""
     split = (path.split("/") for path in (*paths, HEADER, ATTRIBUTES))
+    # The files, and all folders on the way to them.
     places = {
         os.path.join(folder, *parts[:end]) for parts in split for end in range(1, len(parts) + 1)
     }
@@ -459,6 +467,7 @@ def _remove(folder: Path, paths: Iterable[str]) -> None:
     for path in paths:
         (folder / path).unlink(missing_ok=True)
         above = (folder / path).parent
+        # git has no empty folders either.
         while above != folder and above.is_dir() and not any(above.iterdir()):
             above.rmdir()
             above = above.parent

@@ -99,6 +99,7 @@ def explanation(
         FleetError: the placement, template or member is unknown.
     """
     chosen = find([subject for plan in plans for subject in plan.subjects], placement)
+    # By identity, because fleets may have subjects of the same name.
     of_fleet = {
         id(decided): fleet_to_name(plans, plan) for plan in plans for decided in plan.subjects
     }

@@ -166,6 +166,7 @@ class View:
                 that was meant.
         """
         decided = [subject for plan in plans for subject in plan.subjects]
+        # With their kinds and without, as users may write them.
         gone = {
             name for plan in plans for full in plan.gone for name in (full, full.partition("/")[2])
         }

@@ -50,6 +50,7 @@ def _what_happens(document: PlanDocument) -> str:
     # What the base changes as well is not the doing of what is planned.
     subjects = [subject for subject in document.subjects if not subject.pending]
     due = " but what is due already" if len(subjects) < len(document.subjects) else ""
+    # ``CONDITIONS`` are being unfulfilled and being held, in this order.
     failing, held = (
         [subject for subject in subjects if what not in subject.as_before] for what in CONDITIONS
     )
@@ -232,6 +233,7 @@ def gone_in_view(document: PlanDocument) -> list[tuple[str | None, str]]:
     return [
         (fleet, name)
         for fleet, name in zip(gone.of_fleets, gone.subjects, strict=True)
+        # The view names subjects by key, with their kind or without.
         if (not view.only or not {name, name.partition("/")[2]}.isdisjoint(view.only))
         and (not view.member or name in there)
     ]
@@ -247,6 +249,7 @@ class _Gone:
 
 
 def _gone(document: PlanDocument) -> Iterator[str]:
+    # Kind and key; the key may have slashes of its own.
     gone = [_Gone(fleet, *name.split("/", 1)) for fleet, name in gone_in_view(document)]
     if gone:
         yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"
@@ -321,6 +324,7 @@ def _updated(subjects: Iterable[SubjectDocument]) -> Iterator[str]:
             by_words[_novelty(subject)].append(subject)
     for words, found in by_words.items():
         clusters = {name for data in found for name in _written(data)}
+        # Waves of members that join do not count.
         rows = ([row for row in data.clusters if row.change == "updated"] for data in found)
         waves = max(len({row.wave for row in moved}) for moved in rows)
         get = "gets" if len(clusters) == 1 else "get"

@@ -70,6 +70,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> PlanDocument:
     Raises:
         FleetError: the view asks for a placement, template or member that does not exist.
     """
+    # All subjects are weighed and counted; the view only selects which of them are listed.
     plans = surveyed.plans
     of_fleets = [(fleet_to_name(plans, plan), plan) for plan in plans]
     view.check(plans)
@@ -317,6 +318,7 @@ def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> UnchangedDocum
         for cluster, entry in subject.decided.entries.items()
         if not subject.as_before
         if entry.change is not Change.KEEP
+        # ``members`` below does not count a member that has left the fleet either.
         and subject.decided.subject.inventory.position(cluster) is not None
     }
     members = sum(len(plan.inventory) for plan in surveyed.plans)
@@ -330,6 +332,7 @@ def _totals(surveyed: Survey, subjects: Iterable[_Weighed]) -> TotalsDocument:
     changes = Counter(
         WORDS[entry.change] for subject in subjects for entry in subject.decided.entries.values()
     )
+    # In the order of ``WORDS``; a Counter has 0 for a word that does not occur.
     joins, updated, leaves, held, stays = (changes[word] for word in WORDS.values())
     totals = TotalsDocument(joins, updated, leaves, held, stays)
     if not surveyed.of_project:

@@ -297,6 +297,7 @@ def _stands(members: Sequence[StatusOfMember]) -> Iterator[str]:
     sent last.
     """
     running: dict[str, list[str]] = defaultdict(list)
+    # Members on which nothing runs come last.
     for row in sorted(members, key=lambda row: -1 if row.runs is None else row.runs, reverse=True):
         # All objects stand as sent; only the binding is missing.
         whole = row.state == Stand.UNRECORDED
@@ -353,6 +354,7 @@ def _deleted(status: SubjectStatus) -> list[str]:
 
 
 def _mend(troubles: Sequence[Trouble]) -> Iterator[str]:
+    # One hint for each kind of failure, in their order.
     states = dict.fromkeys(Stand(trouble.state) for trouble in troubles)
     yield from (_MENDS[state] for state in states if state in _MENDS)
 

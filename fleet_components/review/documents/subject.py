@@ -91,6 +91,7 @@ def subject_document(
         plugins=decided.subject.plugins,
         decided_by=decided.subject.decided_by or None,
         delivery=decided.hub or Way.DIRECT.value,
+        # A negative number stands for no revision.
         revision=OldAndNew(old if old >= 0 else None, new),
         objects=len(decided.subject.objects),
         content=content,

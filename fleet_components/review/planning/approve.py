@@ -221,6 +221,7 @@ def _give(drafts: Drafts, source: Source, item: Asked) -> None:
         FleetError: neither is in a file that can be changed.
     """
     namespace, _, name = item.name.rpartition("/")
+    # Index 0 is the cluster-wide kind, index 1 that of a namespace.
     kind = APPROVALS[bool(namespace)]
     place = (kind, namespace, name)
     requests = (

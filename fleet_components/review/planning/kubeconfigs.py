@@ -58,6 +58,7 @@ def kubeconfigs(
     Raises:
         FleetError: a file cannot be read or is no kubeconfig, or there is no such member.
     """
+    # Each once; an iterator could not be read three times.
     members = tuple(dict.fromkeys(members))
     check_names(
         "member", given.keys() - set(map(str, members)), (member.member for member in members)

@@ -16,6 +16,7 @@ from fleet_components.review.planning.selection import SPEC_PROVIDER, SPEC_REGIO
 
 # Quantities are compared in units of 1e-9, the smallest suffix "n" of Kubernetes.
 _NANO = 10**9
+# A sign, and a digit somewhere; ``is_step`` also requires a quantity.
 _STEP = re.compile(r"[+-].*[0-9].*")
 _SHARE = re.compile(r"[+-][0-9]+%")
 _FORMS_OF_FIELDS = {
@@ -288,6 +289,7 @@ def _amount(member: Manifest, path: FieldPath, text: str) -> str:
 def _difference(known: int, text: str) -> int:
     """Return the difference that a relative amount makes, in the unit of the known one, 1e-9."""
     if text.endswith("%"):
+        # Divided last, so that only the result is rounded.
         return known * int(text[:-1]) // 100
     return parse_quantity(text).nano
 

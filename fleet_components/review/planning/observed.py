@@ -111,6 +111,7 @@ def refuse_observed(paths: Sequence[Path], state: StateFile, what: Message, hint
     """
     # One may hold the source of another fleet.
     folders = (path for path in paths if not is_project(path))
+    # One is enough for a refusal; the text is empty if there is none.
     found = state.file if state.observed else next(map(str, observed_in(folders)), "")
     if found and has_hub(Path(found)):
         raise FleetError(
@@ -271,6 +272,7 @@ def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
             f"what is here of them is of {since}" if since else "there is no old record of them"
         )
         may_change = f": {few(named)} may change" if named else ""
+        # Any other reason may pass by itself.
         hint = {FORBIDDEN: f"before the next observation: {GRANT}", NOT_ASKED: ""}.get(why, LATER)
         yield Problem(
             Message(

@@ -100,6 +100,7 @@ class StateFile:
                 self.past(fleet)
             except FleetError as error:
                 problems += error.problems
+        # Damage that all fleets of the state meet is reported once.
         return self.unread(dict.fromkeys(problems)) if problems else self
 
     def only(self, default: str) -> tuple[str, Past, tuple[Problem, ...]]:

@@ -60,6 +60,7 @@ class Project:
     def stack_file(self, stack: str) -> Path:
         """Return the path of a stack's file, which may not exist."""
         files = [self.stack_folder / f"Pulumi.{stack}{ext}" for ext in _EXTENSIONS]
+        # ``.yaml`` if neither is there.
         return next(filter(os.path.isfile, files), files[0])
 
 

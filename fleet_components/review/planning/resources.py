@@ -77,6 +77,7 @@ def compare(
         )
         for r in found
     ]
+    # What was found under an alias is renamed, and not gone.
     registered = {*(r.urn for r in found), *previous.values()}
     # With what stands between them, as barriers do.
     kept = {stored[urn].get("parent") for urn in unseen}

@@ -169,6 +169,7 @@ class Side:
         """Return a problem whose file is called as git calls it."""
 
         def known(text: str) -> str:
+            # Files lose the folder, which stands before them; the folder itself becomes the label.
             return text.replace(f"{folder}/", "").replace(str(folder), self.label)
 
         file = known(problem.file)
@@ -259,6 +260,7 @@ class Copy:
         with tempfile.TemporaryDirectory(
             prefix="fleet-review-", ignore_cleanup_errors=True
         ) as temporary:
+            # On macOS, the folder of temporary files is below a link.
             folder = resolved(Path(temporary))
             try:
                 for place in places:

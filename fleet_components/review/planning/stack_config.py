@@ -90,6 +90,7 @@ def read_stack_config(
     for key, spec in project.config.items():
         full = _full(project, key)
         if full in values:
+            # As the file spells the key, perhaps without the project.
             place = full if full in given or full in replaced else key
             problems += _check(found, ("config", place), spec, values[full])
         elif (default := _default(spec)) is not None:

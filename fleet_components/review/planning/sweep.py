@@ -136,6 +136,7 @@ class Sweep:
         return without_others(source)[0] if self.simulation.start.command.state.observed else source
 
     def _lost(self, value: str, members: tuple[str, ...], before: Mapping[str, Decided]) -> Lost:
+        # Members that are lost already stay lost.
         lost = self.plan.options.lost.union(members)
         try:
             plan = plan_fleet(
@@ -169,6 +170,7 @@ class Sweep:
         return Lost(
             value,
             members,
+            # False comes first: what is nowhere any more.
             tuple(sorted(short, key=lambda item: (not item.nowhere, item.name))),
             _most_first(joins),
             _most_first(replicas),
@@ -180,6 +182,7 @@ class Sweep:
 
 def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
     """Return what is counted at all, by number."""
+    # Without members that lose replicas, whose numbers are negative.
     counted = ((name, number) for name, number in counts.items() if number > 0)
     return dict(sorted(counted, key=lambda item: (-item[1], item[0])))
 

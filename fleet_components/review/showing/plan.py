@@ -179,6 +179,7 @@ def _as_before(subjects: Sequence[SubjectDocument]) -> Iterator[str]:
     """Yield the subjects that are as before by their gravest condition: ``2 placements held (shop,
     till)``.
     """
+    # The document has its subjects by weight, so that the gravest condition comes first.
     for weight in dict.fromkeys(subject.weight for subject in subjects):
         alike = [subject for subject in subjects if subject.weight == weight]
         yield _named(alike, f" {weight}")

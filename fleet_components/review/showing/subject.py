@@ -95,6 +95,7 @@ def subject_view(subject: SubjectDocument, *, diff: bool, whole: bool, narrow: b
         form(diff=diff),
         kind=kind_of(subject),
         outcome=f": {happens}",
+        # Without ``diff`` the blocks are short already.
         shorter=form(diff=False) if diff else (),
     )
 
@@ -135,6 +136,7 @@ def rows(members: Iterable[MemberDocument], *, whole: bool) -> list[Row]:
     for (cells, why), some in alike.items():
         names = [member.name for member in some]
         shown = names if whole or len(names) < _FOLDED else [few(names, _NAMED)]
+        # The cells have the change, so that it is the same for all of them.
         found += [Row((name, *cells), why, STYLES[some[0].change]) for name in shown]
     return found
 

@@ -82,6 +82,7 @@ def _losses(document: PlanDocument) -> Iterator[str]:
 def changes(totals: Mapping[str, int]) -> str:
     """Return the totals of changes in words: ``2 join, 1 leaves``."""
     happens = [
+        # False is index 0, the singular.
         f"{totals[word]} {forms[totals[word] != 1]}"
         for word, forms in _SUMMARY.items()
         if totals[word]
@@ -156,6 +157,7 @@ def shortly(objects: Sequence[OverriddenObject] | None) -> str:
 
 def _shortly(item: OverriddenObject) -> str:
     rules = [item.deleted] if item.deleted else [field.by for field in item.fields]
+    # Each override once, in the order of the fields.
     names = dict.fromkeys(rule.override for rule in rules)
     return f"{item.object}{' deleted' if item.deleted else ''} by {few(list(names))}"
 
@@ -197,6 +199,7 @@ def _going(document: PlanDocument) -> Iterator[tuple[str, str]]:
     them.
     """
     view, gone = document.view, {name for _, name in gone_in_view(document)}
+    # Objects as keys of a dict: each once, in their order.
     alike: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
     for item in document.gone.objects:
         if item.subject in gone and view.member in (None, item.member):
@@ -223,6 +226,7 @@ def is_about(subject: SubjectDocument, text: str) -> bool:
     # A warning about a policy names the policy, not the templates that it claims.
     claims = [policy.policy for policy in subject.policies if policy.wins]
     names = (subject.name, f"{subject.kind} {subject.key}", *claims)
+    # Whole names only: a warning about shop-eu is not about shop.
     return any(re.search(rf"(?<!\S){re.escape(name)}(?![\w/.-])", text) for name in names)
 
 
