@@ -54,7 +54,8 @@ class Problem:
     line: int | None = None
     # Not compared: one problem found in two ways, once as a consequence, is still reported once.
     follows: bool = attrs.field(default=False, eq=False)
-    wording: Wording = Wording.PROGRAM
+    # Not compared either: the same problem is worded for those who read it.
+    wording: Wording = attrs.field(default=Wording.PROGRAM, eq=False)
 
     @property
     def what(self) -> str:

@@ -378,7 +378,7 @@ def test_where_an_update_broke_the_state_of_each_object_counts(fleet: Fleet) -> 
 
 
 def karmada_world() -> karmada.KarmadaWorld:
-    written = karmada.KarmadaWorld({name: karmada.member(name) for name in "ab"})
+    written = karmada.KarmadaWorld(members={name: karmada.member(name) for name in "ab"})
     written.objects = {
         "shop": SHOP,
         "web": karmada.deployment(),
@@ -476,7 +476,7 @@ def namespaced() -> karmada.KarmadaWorld:
         "selectionScope": "NamespaceOnly",
     }
     config = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "c"}
-    written = karmada.KarmadaWorld({name: kubefleet(name, {"zone": name}) for name in "ab"})
+    written = karmada.KarmadaWorld(members={name: kubefleet(name, {"zone": name}) for name in "ab"})
     written.objects = {
         "shop": SHOP,
         "c": SETTINGS,

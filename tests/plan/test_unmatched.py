@@ -458,10 +458,10 @@ def test_an_affinity_is_warned_of_exactly_where_it_is_in_vain(
     found = list(KarmadaMembers.of(members, Inventory(members)).affinity((), asked))
     known = {item.name for item in members}
     unknown = [name for name in (*asked.cluster_names, *asked.exclude) if name not in known]
-    assert [str(item.message) for item in found if item.message.code == "no-member"] == [
+    assert [str(item.message) for item in found if item.message.code == "no-member-declared"] == [
         f'there is no member "{name}"' for name in unknown
     ]
-    others = [item for item in found if item.message.code != "no-member"]
+    others = [item for item in found if item.message.code != "no-member-declared"]
     vain = not any(asked.matches(item) for item in members)
     assert bool(others) == vain or (vain and set(asked.cluster_names) - known)
 
