@@ -9,10 +9,9 @@ from pathlib import Path
 import attrs
 
 from fleet_components.live.kubeconfig_file import context_of, contexts_of
-from fleet_components.model.labels import label_errors
 from fleet_components.model.message import Message
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.starting.member import LONGEST, members_of, usable_name
+from fleet_components.starting.member import LONGEST, members_of, usable_name, wrong_name
 
 _MEMBER = "member {}"
 _FORM = "give --members NAME=KUBECONFIG[:CONTEXT]"
@@ -92,16 +91,9 @@ def _name_and_rest(text: str) -> tuple[str, str]:
 
 
 def _wrong_name(name: str, system: str) -> Iterator[Problem]:
-    longest = LONGEST[system]
-    if name and (label_errors(name) or len(name) > longest):
-        what = Message(
-            "cannot-name-member-lower",
-            '"{name}" cannot be the name of a member: lower case letters, digits and -, at most'
-            " {longest} of them",
-            name=name,
-            longest=longest,
-        )
-        yield Problem(what, hint=f"write {usable_name(name, longest)}=")
+    what = wrong_name(name, system) if name else None
+    if what:
+        yield Problem(what, hint=f"write {usable_name(name, LONGEST[system])}=")
 
 
 def _double(

@@ -113,9 +113,6 @@ class Phrase:
 
     def worded(self, wording: Wording) -> str:
         """Return its text in the words of a reader."""
-        if not self.arguments:
-            # Formatted all the same: a doubled brace stands for a single one.
-            return self.template.format()
         return self.template.format(
             **{
                 name: value.worded(wording) if isinstance(value, Term) else value

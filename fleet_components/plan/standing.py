@@ -88,7 +88,11 @@ def nothing_on(_member: str) -> Sequence[Standing]:
 
 
 def read_written(text: str) -> tuple[str, ObjectKey]:
-    """Parse the text of :attr:`Standing.written` into apiVersion and key."""
+    """Parse the text of :attr:`Standing.written` into apiVersion and key.
+
+    Raises:
+        ValueError: it has another form.
+    """
     # Names of RBAC objects may have the sign themselves.
     version, kind, namespace, name = text.split("|", 3)
     return version, ObjectKey(version.rpartition("/")[0], kind, namespace, name)

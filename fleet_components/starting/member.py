@@ -75,18 +75,25 @@ def usable_name(text: str, longest: int) -> str:
     return plain[:longest].strip("-") or "member"
 
 
+def wrong_name(name: str, system: str) -> Message | None:
+    """Return why a text cannot be the name of a member of a system; None if it can."""
+    longest = LONGEST[system]
+    if not label_errors(name) and len(name) <= longest:
+        return None
+    return Message(
+        "cannot-name-member-lower",
+        '"{name}" cannot be the name of a member: lower case letters, digits and -, at most'
+        " {longest} of them",
+        name=name,
+        longest=longest,
+    )
+
+
 def _member(text: str, system: str, problems: list[Problem]) -> NewMember:
     name, colon, labels = text.partition(":")
-    longest = LONGEST[system]
-    if label_errors(name) or len(name) > longest:
-        what = Message(
-            "cannot-name-member-lower",
-            '"{name}" cannot be the name of a member: lower case letters, digits and -, at most'
-            " {longest} of them",
-            name=name,
-            longest=longest,
-        )
-        hint = f"write {usable_name(name, longest)}" if name else _FORM
+    what = wrong_name(name, system)
+    if what:
+        hint = f"write {usable_name(name, LONGEST[system])}" if name else _FORM
         problems.append(Problem(what, hint=hint))
     return NewMember(name, dict(_labels(name, labels, problems)) if colon else {})
 

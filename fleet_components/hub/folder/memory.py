@@ -33,7 +33,6 @@ _MEMBER_FIELDS = frozenset((_DECISION, _DONE, _STANDS))
 _FILE_FIELDS = frozenset(("subject", _MEMBERS, "contents"))
 # Levels of maps that have a line for each entry, see ``lines``; -1 for all of them.
 _SPREAD = {_MEMBERS: 1, "memory": 2, "digests": 1, "contents": -1}
-_SEPARATORS = 3
 _NO_OBJECT = Message("not-object-key", "is not apiVersion|Kind|namespace|name")
 
 
@@ -216,9 +215,10 @@ def _target_of(written: Any) -> tuple[str, ObjectKey]:
 @lru_cache(2**14)
 def _object(written: str) -> tuple[str, ObjectKey]:
     """Return the same of a text; the members of a subject have the same objects."""
-    if written.count("|") < _SEPARATORS:
-        raise MisfitError(Problem(_NO_OBJECT))
-    version, key = read_written(written)
+    try:
+        version, key = read_written(written)
+    except ValueError:
+        raise MisfitError(Problem(_NO_OBJECT)) from None
     return names.type_token({"apiVersion": version, "kind": key.kind}), key
 
 
