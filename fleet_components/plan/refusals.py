@@ -297,7 +297,7 @@ def _relocated(plan: FleetPlan) -> set[tuple[str, str]]:
 
 def _protected(guard: Guard, name: str) -> Problem | None:
     marks = f"its annotation {PROTECTED}"
-    label = BY_COMPONENT[names.component_of(name)].PROTECTING_LABEL
+    label = BY_COMPONENT[names.component_of(name)].protecting_label
     if label:
         marks += f", or its label {label}"
     return guard.refuse(

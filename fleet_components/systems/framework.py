@@ -53,7 +53,6 @@ class System(ABC):
         APPROVALS: kinds that a hub makes, and that are approved there.
         SERVED: groups and kinds that its hub serves, and together nothing else.
         AGGREGATED: True if API servers of their own serve some of these.
-        PROTECTING_LABEL: label of its own that protects an object from deletion; empty if none.
         HANDS_OUT_NAMESPACES: True if its hub brings every namespace to every member.
         KEEPS_ON_REMOVAL: True if its hub lets objects stay that are to outlive their subject.
         STAYS_ON_LEAVING: True if objects stay on a member that leaves its hub.
@@ -72,7 +71,6 @@ class System(ABC):
     APPROVALS: ClassVar[tuple[str, ...]] = ()
     SERVED: ClassVar[tuple[tuple[str, str], ...]]
     AGGREGATED: ClassVar[bool] = False
-    PROTECTING_LABEL: ClassVar[str] = ""
     HANDS_OUT_NAMESPACES: ClassVar[bool] = False
     KEEPS_ON_REMOVAL: ClassVar[bool] = False
     STAYS_ON_LEAVING: ClassVar[bool] = False
@@ -112,6 +110,11 @@ class System(ABC):
     @abstractmethod
     def record(self) -> type[Record[Any, Any]]:
         """Type of the records of its subjects."""
+
+    @property
+    def protecting_label(self) -> str:
+        """Label of its own that protects an object from deletion; empty if none."""
+        return ""
 
     def placement_of(self, policy: Manifest) -> tuple[str, str, str] | None:
         """Return kind, namespace and name of the placement that a policy is about; None for all, or

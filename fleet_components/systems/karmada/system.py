@@ -58,7 +58,6 @@ class Karmada(System):
         ("work.karmada.io", "ResourceBinding"),
     )
     AGGREGATED = True
-    PROTECTING_LABEL = "resourcetemplate.karmada.io/deletion-protected"
     HANDS_OUT_NAMESPACES = True
     # Source: preserveResourcesOnDeletion; the hub of KubeFleet does not read its deleteStrategy.
     KEEPS_ON_REMOVAL = True
@@ -103,6 +102,13 @@ class Karmada(System):
         from fleet_components.systems.karmada.plan.record import TemplateRecord
 
         return TemplateRecord
+
+    @property
+    def protecting_label(self) -> str:
+        """The label of protected templates."""
+        from fleet_components.systems.karmada.plan.templates import PROTECTED_LABEL
+
+        return PROTECTED_LABEL
 
     def keys_in(self, manifests: Sequence[Manifest]) -> Iterator[str]:
         """Yield the keys of the objects of kinds that policies select."""
